@@ -1,0 +1,110 @@
+#include "broker/drain.h"
+
+#include "broker/inflight.h"
+#include "broker/m/listen.h"
+#include "broker/stream.h"
+#include "common/clock.h"
+#include "common/event.h"
+#include "common/mem.h"
+
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum {
+    LOOK_MS = 50,
+    LINGER_MS = 500, /* long enough for a prober or a balancer to see the 503 */
+    SETTLE_MS = 300, /* for requests that were on their way when the door closed */
+};
+
+struct drain {
+    struct broker *b;
+    struct event *term;
+    struct event *interrupt;
+    struct event *timer;
+    uint64_t began_ms;
+    bool is_shut; /* nobody else begins to come in */
+    uint64_t closed_after_ms; /* 0: still listening */
+};
+
+/* For a moment a prober or a balancer can see that we leave, and who comes all the same is served.
+ * Then the door is shut, and at the next look, when who had knocked is in, closed; who is inside
+ * goes on, within the grace. */
+static bool is_over(struct drain *d, uint64_t spent)
+{
+    uint64_t grace = d->b->conf->grace;
+    struct http_stats stats;
+
+    if (spent < LINGER_MS && spent < grace)
+        return false;
+    if (!d->is_shut && spent < grace) {
+        http_shut(d->b->http);
+        d->is_shut = true;
+        return false;
+    }
+    if (d->closed_after_ms == 0) {
+        http_stop_listening(d->b->http);
+        d->closed_after_ms = spent + 1;
+    }
+    if (inflight_count(d->b->inflight) != 0)
+        return false;
+    http_stats(d->b->http, &stats);
+    return stats.connections == 0 || spent >= d->closed_after_ms + SETTLE_MS || spent >= grace;
+}
+
+static void look(evutil_socket_t fd, short what, void *arg)
+{
+    struct drain *d = arg;
+    struct timeval t = clock_timeval(LOOK_MS);
+    uint64_t spent = clock_mono_ms() - d->began_ms;
+    bool is_last;
+
+    (void)fd;
+    (void)what;
+    streams_suspend_all(d->b->streams);
+    listeners_drain(d->b->listeners);
+    is_last = is_over(d, spent); /* what Redis is told below goes out before the next look */
+    inflight_drain(d->b->inflight, spent + LINGER_MS >= d->b->conf->grace);
+    if (is_last) {
+        (void)event_base_loopexit(d->b->base, NULL);
+        return;
+    }
+    (void)evtimer_add(d->timer, &t);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    struct drain *d = arg;
+    struct broker *b = d->b;
+
+    (void)what;
+    if (b->draining) {
+        (void)event_base_loopbreak(b->base);
+        return;
+    }
+    LOG(STOPPING, S("reason", number == SIGTERM ? "SIGTERM" : "SIGINT"));
+    b->draining = true;
+    d->began_ms = clock_mono_ms();
+    look(-1, 0, d);
+}
+
+struct drain *drain_new(struct broker *b)
+{
+    struct drain *d = mem_zalloc(sizeof(*d));
+
+    d->b = b;
+    d->term = evsignal_new(b->base, SIGTERM, on_signal, d);
+    d->interrupt = evsignal_new(b->base, SIGINT, on_signal, d);
+    d->timer = evtimer_new(b->base, look, d);
+    (void)evsignal_add(d->term, NULL);
+    (void)evsignal_add(d->interrupt, NULL);
+    return d;
+}
+
+void drain_free(struct drain *d)
+{
+    event_free(d->term);
+    event_free(d->interrupt);
+    event_free(d->timer);
+    free(d);
+}

@@ -1,0 +1,1 @@
+/* high.h - the upper of two. */

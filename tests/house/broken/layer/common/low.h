@@ -1,0 +1,2 @@
+/* low.h - knows what stands above it. */
+#include "common/high.h"

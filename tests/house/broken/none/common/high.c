@@ -1,0 +1,3 @@
+#include "common/low.h"
+
+/* may include what is below */

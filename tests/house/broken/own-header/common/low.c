@@ -1,0 +1,3 @@
+#include <stdio.h>
+
+#include "common/low.h"

@@ -1,0 +1,1 @@
+/* low.h - included too late. */

@@ -1,0 +1,1 @@
+/* The test that the untested rule wants. */

@@ -1,0 +1,1 @@
+/* lost.h - stands on no line of the layers. */
