@@ -14,7 +14,7 @@
 enum {
     LOOK_MS = 50,
     LINGER_MS = 500, /* long enough for a prober or a balancer to see the 503 */
-    SETTLE_MS = 300, /* for requests that were on their way when the door closed */
+    QUIET_LOOKS = 10, /* for requests that were on their way when the door closed */
 };
 
 struct drain {
@@ -24,8 +24,28 @@ struct drain {
     struct event *timer;
     uint64_t began_ms;
     bool is_shut; /* nobody else begins to come in */
-    uint64_t closed_after_ms; /* 0: still listening */
+    bool is_closed; /* the socket is */
+    uint64_t requests, unsent; /* as the last look found them */
+    int quiet_looks; /* in a row, in which nothing happened on any connection */
 };
+
+/* Who is being served is inside; so is who takes his answer, as long as he takes some of it.
+ * Connections that are merely open may have a request under way. Looks are counted for them, not
+ * time, of which they have had none when the machine stood still. */
+static bool is_empty(struct drain *d)
+{
+    uint64_t unsent = http_unsent(d->b->http);
+    struct http_stats stats;
+    bool quiet;
+
+    http_stats(d->b->http, &stats);
+    quiet = stats.held == 0 && stats.reading == 0 && stats.requests == d->requests &&
+            unsent == d->unsent;
+    d->quiet_looks = quiet ? d->quiet_looks + 1 : 0;
+    d->requests = stats.requests;
+    d->unsent = unsent;
+    return stats.connections == 0 || d->quiet_looks >= QUIET_LOOKS;
+}
 
 /* For a moment a prober or a balancer can see that we leave, and who comes all the same is served.
  * Then the door is shut, and at the next look, when who had knocked is in, closed; who is inside
@@ -33,7 +53,7 @@ struct drain {
 static bool is_over(struct drain *d, uint64_t spent)
 {
     uint64_t grace = d->b->conf->grace;
-    struct http_stats stats;
+    bool empty;
 
     if (spent < LINGER_MS && spent < grace)
         return false;
@@ -42,14 +62,11 @@ static bool is_over(struct drain *d, uint64_t spent)
         d->is_shut = true;
         return false;
     }
-    if (d->closed_after_ms == 0) {
+    if (!d->is_closed)
         http_stop_listening(d->b->http);
-        d->closed_after_ms = spent + 1;
-    }
-    if (inflight_count(d->b->inflight) != 0)
-        return false;
-    http_stats(d->b->http, &stats);
-    return stats.connections == 0 || spent >= d->closed_after_ms + SETTLE_MS || spent >= grace;
+    d->is_closed = true;
+    empty = is_empty(d);
+    return inflight_count(d->b->inflight) == 0 && (empty || spent >= grace);
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)

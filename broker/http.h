@@ -58,9 +58,10 @@ void http_stop_listening(struct http *h);
  * written first, as far as the sockets take them at once. */
 void http_free(struct http *h);
 struct http_stats {
-    uint64_t connections, held, streams, requests, refused;
+    uint64_t connections, reading, held, streams, requests, refused;
 };
 void http_stats(const struct http *h, struct http_stats *out);
+uint64_t http_unsent(const struct http *h); /* bytes of answers that no socket has taken yet */
 
 enum http_method http_method(const struct http_req *r);
 const char *http_path(const struct http_req *r); /* decoded nothing, without the query */

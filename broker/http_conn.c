@@ -23,11 +23,13 @@ static const struct sm_row rows[] = {
 
 void conn_move(struct conn *c, enum conn_state to)
 {
+    c->h->stats.reading -= c->sm.state == CONN_READING;
     c->h->stats.held -= c->sm.state == CONN_HELD;
     c->h->stats.streams -= c->sm.state == CONN_STREAMING;
     sm_move(&c->sm, to);
     if (to == CONN_WRITING || to == CONN_CLOSED)
         list_del(&c->req.bound);
+    c->h->stats.reading += to == CONN_READING;
     c->h->stats.held += to == CONN_HELD;
     c->h->stats.streams += to == CONN_STREAMING;
 }

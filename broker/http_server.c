@@ -152,3 +152,15 @@ void http_stats(const struct http *h, struct http_stats *out)
 {
     *out = h->stats;
 }
+
+uint64_t http_unsent(const struct http *h)
+{
+    uint64_t n = 0;
+
+    LIST_EACH(&h->unsent, it)
+    {
+        n += evbuffer_get_length(
+            bufferevent_get_output(LIST_OF(it, struct conn, unsent)->bev));
+    }
+    return n;
+}

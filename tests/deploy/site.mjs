@@ -111,7 +111,7 @@ export class Site {
     return out.trim().split('\n').slice(1).map((l) => l.trim()).filter((l) => !l.endsWith(' errand-worker') || / Z/.test(l));
   }
 
-  async logs(service) {
-    return this.compose(['logs', '--no-color', '--tail', '60', service]);
+  async logs(service, lines = 60) {
+    return this.compose(['logs', '--no-color', '--tail', String(lines), service]);
   }
 }

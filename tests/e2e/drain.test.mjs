@@ -1,8 +1,9 @@
 // Brokers and workers that are asked to stop: family B22.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import net from 'node:net';
 import { after, before, test } from 'node:test';
-import { World, busy, freePort, lines, ofTask, processes, ran, until } from '../lib/errand.mjs';
+import { World, busy, freePort, lines, ofTask, processes, ran, sleep, until } from '../lib/errand.mjs';
 import { exchange, SseReader } from '../lib/client.mjs';
 import { Modern } from '../lib/modern.mjs';
 
@@ -106,6 +107,40 @@ test('B22: who comes to a broker that leaves is served or not let in, never cut;
   assert.equal(plain.status, 503);
   await resume(mine, b, late);
   await mine.at(b).result('tasks/cancel', { taskId });
+});
+
+test('B22: who was inside when a broker left is served: behind a slow Redis, with a slow line, or before a word was said', async () => {
+  const a = await w.startBroker({ args });
+  const mine = await w.connect(a, { tool: 'job' });
+  const post = (id, method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const headers = { ...mine.headers(), host: new URL(a.origin).host, accept: 'application/json', 'content-length': Buffer.byteLength(body) };
+    return `POST /mcp HTTP/1.1\r\n${Object.entries(headers).map(([k, v]) => `${k}: ${v}\r\n`).join('')}\r\n${body}`;
+  };
+  const come = async (first) => {
+    const s = net.connect(new URL(a.origin).port, '127.0.0.1');
+    s.said = '';
+    s.on('data', (d) => (s.said += d)).on('error', (e) => (s.said += e.code));
+    await new Promise((resolve) => s.once('connect', resolve));
+    s.write(first);
+    return s;
+  };
+  const create = post(1, 'tools/call', { name: 'job', arguments: { file: file(), seconds: '0' }, task: {} });
+  const get = post(2, 'tasks/get', { taskId: (await mine.createTask('job', { file: file(), seconds: '0' })).taskId });
+  w.redis.signal('SIGSTOP');
+  const slow = await Promise.all([come(create), come(get)]);
+  a.signal('SIGTERM');
+  await until('it leaves', () => /event=STOPPING/.test(a.log));
+  const dribbles = await come(get.slice(0, 40));
+  await sleep(450); // the door is about to be shut
+  const silent = await come('');
+  await sleep(1500);
+  w.redis.signal('SIGCONT');
+  dribbles.write(get.slice(40));
+  silent.write(get);
+  assert.equal(await a.ended, 0);
+  for (const s of [...slow, dribbles, silent]) assert.match(s.said, /^HTTP.1.1 200 [^]*"result":/);
+  assert.match(slow[0].said, /"taskId"/);
 });
 
 test('B22: a stream that is opened at a broker that leaves ends as well as those that were there', async () => {
