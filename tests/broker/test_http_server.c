@@ -155,6 +155,44 @@ TEST(a_drain_lets_open_connections_finish_and_closes_them)
     edge_stop(&e);
 }
 
+static bool reads_one(void *arg)
+{
+    return edge_stats(arg).reading == 1;
+}
+
+static void reply_much(struct edge *e, struct http_req *r)
+{
+    size_t n = 16U << 20; /* more than the sockets of both sides take */
+    char *p = calloc(1, n);
+
+    http_reply(r, 200, "text/plain", (struct span){p, n});
+    free(p);
+    (void)e;
+}
+
+static bool has_unsent(void *arg)
+{
+    return http_unsent(((struct edge *)arg)->h) > 0;
+}
+
+TEST(who_is_still_asking_or_taking_an_answer_can_be_seen)
+{
+    struct edge e;
+    struct raw c;
+
+    edge_start(&e, NULL);
+    e.fn = reply_much;
+    raw_open(&c, &e);
+    CHECK(edge_stats(&e).reading == 0 && http_unsent(e.h) == 0);
+    raw_send(&c, "GET /much HTT");
+    REQUIRE(turn_until(e.base, 10000, reads_one, &e));
+    raw_send(&c, "P/1.1\r\nHost: a\r\n\r\n");
+    REQUIRE(turn_until(e.base, 10000, has_unsent, &e));
+    CHECK(edge_stats(&e).reading == 0);
+    raw_close(&c);
+    edge_stop(&e);
+}
+
 static bool holds_a_thousand(void *arg)
 {
     return edge_stats(arg).held == 1000;

@@ -22,7 +22,7 @@ engine_skip() { # reason
 
 engine_packages() {
   local missing=()
-  command -v dockerd >/dev/null || command -v docker >/dev/null || missing+=(docker.io iptables)
+  command -v dockerd >/dev/null || docker info >/dev/null 2>&1 || missing+=(docker.io iptables)
   command -v docker >/dev/null || ! apt-cache show docker-cli >/dev/null 2>&1 || missing+=(docker-cli)
   command -v debootstrap >/dev/null || missing+=(debootstrap)
   ((${#missing[@]})) || return 0
