@@ -159,8 +159,7 @@ uint64_t http_unsent(const struct http *h)
 
     LIST_EACH(&h->unsent, it)
     {
-        n += evbuffer_get_length(
-            bufferevent_get_output(LIST_OF(it, struct conn, unsent)->bev));
+        n += evbuffer_get_length(bufferevent_get_output(LIST_OF(it, struct conn, unsent)->bev));
     }
     return n;
 }
