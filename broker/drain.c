@@ -14,6 +14,7 @@
 enum {
     LOOK_MS = 50,
     LINGER_MS = 500, /* long enough for a prober or a balancer to see the 503 */
+    SHUT_LOOKS = 5, /* for handshakes that had begun */
     QUIET_LOOKS = 10, /* for requests that were on their way when the door closed */
 };
 
@@ -23,7 +24,7 @@ struct drain {
     struct event *interrupt;
     struct event *timer;
     uint64_t began_ms;
-    bool is_shut; /* nobody else begins to come in */
+    int shut_looks; /* since nobody else begins to come in */
     bool is_closed; /* the socket is */
     uint64_t requests, unsent; /* as the last look found them */
     int quiet_looks; /* in a row, in which nothing happened on any connection */
@@ -48,8 +49,8 @@ static bool is_empty(struct drain *d)
 }
 
 /* For a moment a prober or a balancer can see that we leave, and who comes all the same is served.
- * Then the door is shut, and at the next look, when who had knocked is in, closed; who is inside
- * goes on, within the grace. */
+ * Then the door is shut, and closed when who had knocked is in; who is inside goes on, within the
+ * grace. */
 static bool is_over(struct drain *d, uint64_t spent)
 {
     uint64_t grace = d->b->conf->grace;
@@ -57,11 +58,10 @@ static bool is_over(struct drain *d, uint64_t spent)
 
     if (spent < LINGER_MS && spent < grace)
         return false;
-    if (!d->is_shut && spent < grace) {
+    if (d->shut_looks++ == 0)
         http_shut(d->b->http);
-        d->is_shut = true;
+    if (d->shut_looks <= SHUT_LOOKS && spent < grace)
         return false;
-    }
     if (!d->is_closed)
         http_stop_listening(d->b->http);
     d->is_closed = true;

@@ -50,7 +50,7 @@ uint16_t http_port(const struct http *h);
 void http_pause(struct http *h);
 void http_resume(struct http *h);
 /* Drain, first step, a moment before the next: who has knocked is let in, and who would knock now
- * gets no answer until then. Whoever is not let in when the socket is closed is cut off. */
+ * is refused. Whoever is not let in when the socket is closed is cut off. */
 void http_shut(struct http *h);
 /* Drain, second step: open connections live on, and are closed with their next answer. */
 void http_stop_listening(struct http *h);

@@ -132,6 +132,7 @@ void http_shut(struct http *h)
 
 void http_stop_listening(struct http *h)
 {
+    conn_adopt(h); /* who came on this turn of the loop is counted */
     listen_close(h);
 }
 
