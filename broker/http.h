@@ -50,9 +50,10 @@ uint16_t http_port(const struct http *h);
 void http_pause(struct http *h);
 void http_resume(struct http *h);
 /* Drain, first step, a moment before the next: who has knocked is let in, and who would knock now
- * is refused. Whoever is not let in when the socket is closed is cut off. */
+ * is refused. From now on connections are closed with their next answer. Whoever is not let in when
+ * the socket is closed is cut off. */
 void http_shut(struct http *h);
-/* Drain, second step: open connections live on, and are closed with their next answer. */
+/* Drain, second step: the socket is closed, and open connections live on. */
 void http_stop_listening(struct http *h);
 /* Closes every connection; held requests and streams get their on_gone. Answers that wait are
  * written first, as far as the sockets take them at once. */

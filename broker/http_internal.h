@@ -112,6 +112,7 @@ struct http {
     struct event_base *base;
     struct evhttp *ev;
     struct evhttp_bound_socket *bound; /* NULL: not listening */
+    bool leaving; /* connections are closed with their next answer */
     struct http_conf conf; /* defaults filled in */
     http_fn *fn;
     void *arg;

@@ -231,6 +231,7 @@ void listen_shut(struct http *h)
 {
     int nowhere = INT_MAX;
 
+    h->leaving = true;
     if (h->bound != NULL)
         (void)setsockopt(evhttp_bound_socket_get_fd(h->bound), SOL_SOCKET, SO_BINDTOIFINDEX,
                          &nowhere, sizeof(nowhere));
@@ -269,6 +270,7 @@ bool listen_open(struct http *h, struct buf *why)
 
 void listen_close(struct http *h)
 {
+    h->leaving = true;
     if (h->bound == NULL)
         return;
     list_del(&h->all);

@@ -59,7 +59,7 @@ void reply_common(struct http_req *r, const char *type)
         reply_header(r, "Content-Type", type);
     reply_header(r, "Cache-Control", "no-store");
     reply_header(r, "Date", date_of(h));
-    if (h->bound == NULL)
+    if (h->leaving)
         http_close_after(r);
 }
 
@@ -131,7 +131,7 @@ static bool is_plain(struct http_req *r, int status, const char *type, struct sp
     const char *connection;
 
     if (c->sm.state != CONN_HELD || status != 200 || type == NULL || body.n == 0 ||
-        c->h->bound == NULL || ev->major != 1 || ev->minor != 1 || ev->type == EVHTTP_REQ_HEAD ||
+        c->h->leaving || ev->major != 1 || ev->minor != 1 || ev->type == EVHTTP_REQ_HEAD ||
         ev->output_headers->tqh_first != NULL ||
         evbuffer_get_length(bufferevent_get_output(c->bev)) != 0)
         return false;

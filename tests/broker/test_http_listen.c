@@ -200,6 +200,7 @@ TEST(B22_who_has_knocked_when_the_door_is_shut_is_served_and_who_knocks_then_is_
     late = connect_soon(&e);
     CHECK(late == -1 ? errno == ECONNREFUSED : turn_until(e.base, 10000, has_failed, &late));
     CHECK(raw_sees(&early, "GET /echo"));
+    CHECK(raw_count(&early, "Connection: close\r\n") == 1);
     http_stop_listening(e.h);
     if (late != -1)
         (void)close(late);
