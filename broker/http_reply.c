@@ -130,8 +130,8 @@ static bool is_plain(struct http_req *r, int status, const char *type, struct sp
     const struct evhttp_request *ev = r->ev;
     const char *connection;
 
-    if (c->sm.state != CONN_HELD || status != 200 || type == NULL || body.n == 0 ||
-        c->h->leaving || ev->major != 1 || ev->minor != 1 || ev->type == EVHTTP_REQ_HEAD ||
+    if (c->sm.state != CONN_HELD || status != 200 || type == NULL || body.n == 0 || c->h->leaving ||
+        ev->major != 1 || ev->minor != 1 || ev->type == EVHTTP_REQ_HEAD ||
         ev->output_headers->tqh_first != NULL ||
         evbuffer_get_length(bufferevent_get_output(c->bev)) != 0)
         return false;
