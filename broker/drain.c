@@ -25,7 +25,6 @@ struct drain {
     struct event *timer;
     uint64_t began_ms;
     int shut_looks; /* since nobody else begins to come in */
-    bool is_closed; /* the socket is */
     uint64_t requests, unsent; /* as the last look found them */
     int quiet_looks; /* in a row, in which nothing happened on any connection */
 };
@@ -62,9 +61,7 @@ static bool is_over(struct drain *d, uint64_t spent)
         http_shut(d->b->http);
     if (d->shut_looks <= SHUT_LOOKS && spent < grace)
         return false;
-    if (!d->is_closed)
-        http_stop_listening(d->b->http);
-    d->is_closed = true;
+    http_stop_listening(d->b->http); /* once is enough, and more does no harm */
     empty = is_empty(d);
     return inflight_count(d->b->inflight) == 0 && (empty || spent >= grace);
 }

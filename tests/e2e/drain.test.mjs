@@ -129,12 +129,11 @@ test('B22: who was inside when a broker left is served: behind a slow Redis, wit
   const get = post(2, 'tasks/get', { taskId: (await mine.createTask('job', { file: file(), seconds: '0' })).taskId });
   w.redis.signal('SIGSTOP');
   const slow = await Promise.all([come(create), come(get)]);
+  const dribbles = await come(get.slice(0, 40));
+  const silent = await come('');
   a.signal('SIGTERM');
   await until('it leaves', () => /event=STOPPING/.test(a.log));
-  const dribbles = await come(get.slice(0, 40));
-  await sleep(450); // the door is about to be shut
-  const silent = await come('');
-  await sleep(1500);
+  await sleep(1500); // the door has long been closed
   w.redis.signal('SIGCONT');
   dribbles.write(get.slice(40));
   silent.write(get);
